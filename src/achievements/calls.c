@@ -1,7 +1,7 @@
 /* Tool calls are searched for file names as Python writes them again, not as they are stored. For a
  * plain cell that makes no difference: white space between values is no part of a name, and a name
  * cannot go beyond its string. Plain means: a list of objects, no repeated keys (Python keeps one
- * of the values), no escape that stands for an ASCII character, and names without any escape. Bytes
+ * of the values), no escape that represents an ASCII character, and names without any escape. Bytes
  * beyond ASCII would be written as escapes, so they end a run here. */
 #include "achievements/calls.h"
 

@@ -36,7 +36,7 @@ typedef struct Walk {
     size_t at;    /* the next mark of the head */
     bool all;     /* conversations are counted */
     bool archived;
-    const CoveredRow *covered; /* sessions of homes that a conversation of ours stands for */
+    const CoveredRow *covered; /* sessions of homes that a conversation of ours represents */
     size_t n_covered;
     const TranscriptFile *file; /* of the row at hand */
 } Walk;
@@ -64,7 +64,7 @@ static SessionRow keep_row(Arena *a, const SessionRow *s)
     return row;
 }
 
-/* Where the conversation goes on to its end. False: lists do not show it, so it does not count. A
+/* Where the conversation continues to its end. False: lists do not show it, so it does not count. A
  * ring, which only a damaged file has, ends at the limit. */
 static bool find_conversation(const Walk *w, SessionRow *s)
 {
@@ -80,7 +80,7 @@ static bool find_conversation(const Walk *w, SessionRow *s)
     return shown;
 }
 
-/* The conversation of ours that stands for the session is what it is a part of. */
+/* The conversation of ours that represents the session is what it is a part of. */
 static void find_covering(const Walk *w, SessionRow *s)
 {
     Str id = s->conversation.n ? s->conversation : s->id;

@@ -13,7 +13,7 @@
 
 typedef struct Chunk {
     int64_t number;
-    const Sum *sum; /* of the head, or made anew; NULL: of no session yet */
+    const Sum *sum; /* of the head, or rebuilt; NULL: of no session yet */
     Record *all;    /* known and counted ones, in any order; only where it was touched */
     size_t n, cap;
     ToolTable *tools;

@@ -1,6 +1,7 @@
 /* paths.h - file names in a text, and the set of those seen in a session.
  *
- * A file name begins with "/home/", "/mnt/", "./" or "~", goes on as a run of word characters, '.',
+ * A file name begins with "/home/", "/mnt/", "./" or "~", continues as a run of word characters,
+ * '.',
  * '/' and '-', and ends behind the last dot of the run that an extension follows, with at least one
  * character before the dot. The first extension in the order of the table that fits ends it: a.json
  * is seen as a.js, as the rules have it. */
@@ -25,7 +26,7 @@ typedef struct PathRun {
 } PathRun;
 
 /* A name that begins with the n bytes at p, one of the four beginnings. Beginnings come in order.
- * The text goes on to `end`; only ASCII counts as word characters where `ascii` is true. */
+ * The text continues to `end`; only ASCII counts as word characters where `ascii` is true. */
 void paths_add_at(Paths *set, PathRun *run, const char *p, size_t n, const char *end, bool ascii);
 
 /* Whether a beginning stands around the '/' or '~' at p. */

@@ -425,7 +425,7 @@ void tally_text(Tally *t, const TallyText *text, const Hit *hits, size_t n)
         const Literal *literal = &rule_literals[hits[i].literal];
         const char *q = t->begin + hits[i].end, *p = q - literal->text.n;
 
-        /* More than half of all hits are of this kind: worth a branch of its own. */
+        /* More than half of all hits are of this kind: worth its own branch. */
         if (literal->actions[0].kind == ACT_COUNT)
             count(t, (Metric)literal->actions[0].argument, p, q);
         else

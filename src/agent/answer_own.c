@@ -109,7 +109,7 @@ static void put_head(Buf *out, const Own *o)
     buf_addz(out, ". It began with:\n\n");
 }
 
-/* The first request says what it is about, the last ones where it stands. */
+/* The first request says what it is about, the last ones where it is. */
 bool answer_session(Answering *w, Err *err)
 {
     Own o;

@@ -1,6 +1,6 @@
 /* Notes in memory. A file is known by its path with its time, size and digest; its chunks are rows
  * of one table and of one FTS5 table under the same numbers, so that a file that changes takes its
- * rows with it. All of it is made anew in each process: a thousand notes cost some tens of
+ * rows with it. All of it is rebuilt in each process: a thousand notes cost some tens of
  * milliseconds once, and nothing on disk can grow stale. */
 #include "agent/brain.h"
 

@@ -1,4 +1,4 @@
-/* Blocks, one after the other. Each is written into a buffer of its own with a budget in tokens;
+/* Blocks, one after the other. Each is written into its own buffer with a budget in tokens;
  * items go in whole while they fit, and a receipt is written for each that did. A block without
  * items is not written at all. */
 #include "agent/context.h"

@@ -46,7 +46,7 @@ MUST_CHECK bool conversation_change(Runs *r, Str id, const ConversationChange *c
 /* As session_delete (sessions_edit.h). ERR_NOT_FOUND if the session is not a conversation. */
 MUST_CHECK bool conversation_delete(Runs *r, Str id, Err *err);
 /* A new conversation with the messages up to through_seq (0: all that are complete); its runtimes
- * begin anew. */
+ * start again. */
 MUST_CHECK bool conversation_branch(Runs *r, Str id, int64_t through_seq, Str new_id, Err *err);
 
 typedef struct ChatTurn {
@@ -55,10 +55,10 @@ typedef struct ChatTurn {
     Str passages; /* where they begin in the content, as a JSON list of bytes; empty: it is one */
 } ChatTurn;
 
-/* With seq > after, oldest first, at most `most`. */
+/* With seq > after, oldest first, at most `max`. */
 MUST_CHECK bool turns_list(Runs *r, Arena *a, Str conversation_id, int64_t after_seq, size_t max,
                            ChatTurn **ret, size_t *ret_n, Err *err);
-/* The newest with text and seq < before (0: all), oldest first, at most `most`. */
+/* The newest with text and seq < before (0: all), oldest first, at most `max`. */
 MUST_CHECK bool turns_recent(Runs *r, Arena *a, Str conversation_id, int64_t before_seq, size_t max,
                              ChatTurn **ret, size_t *ret_n, Err *err);
 /* Turns that were made elsewhere, behind those that are there; role and content count. */

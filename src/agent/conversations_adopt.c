@@ -203,7 +203,7 @@ static bool go_on(Runs *r, Arena *a, const Adoption *x, Str found, Str *ret_id, 
     Err elsewhere;
 
     *ret_id = found;
-    if (!runs_may_write(r, found, STR_NONE, &elsewhere)) /* it is in a chat: that one goes on */
+    if (!runs_may_write(r, found, STR_NONE, &elsewhere)) /* it is in a chat: that one continues */
         return elsewhere.kind == ERR_CONFLICT || (*err = elsewhere, false);
     if (!turns_list(r, a, found, 0, SIZE_MAX >> 1, &have, &n, err))
         return false;

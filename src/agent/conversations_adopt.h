@@ -1,4 +1,4 @@
-/* conversations_adopt.h - a session that was begun elsewhere goes on as a conversation of ours.
+/* conversations_adopt.h - a session that was begun elsewhere continues as a conversation of ours.
  *
  * A session of Talaria's own database that is no conversation yet becomes one in place. Every other
  * session is left as it is: its messages are the beginning of a new conversation, which remembers

@@ -79,7 +79,7 @@ static bool is_blank(char c)
     return c == ' ' || c == '\t';
 }
 
-/* Where item `number` begins at or after `from`, as a word of its own; line.n: nowhere. */
+/* Where item `number` begins at or after `from`, as its own word; line.n: nowhere. */
 static size_t find_number(Str line, size_t from, int number, size_t *ret_text)
 {
     char digits[8];

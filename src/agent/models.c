@@ -1,5 +1,5 @@
 /* The models that turns ask: a client each, made when a turn first names the model. The configured
- * model has a place of its own; the other places go to the models that were asked last. A client
+ * model has its own place; the other places go to the models that were asked last. A client
  * that a turn holds is never dropped. */
 #include "agent/service_inside.h"
 

@@ -174,7 +174,7 @@ static size_t gap_begins(const Turn *turn, int64_t known)
     return first;
 }
 
-/* A runtime that goes on from its own thread is told what was said to others since. */
+/* A runtime that continues from its own thread is told what was said to others since. */
 static bool load_gap(Turn *turn, Runs *r, Err *err)
 {
     AUTO_BUF out = BUF(LIMIT_RUN_GAP);

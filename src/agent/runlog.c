@@ -109,7 +109,7 @@ static Frame *run_frame(FrameEvent event, int64_t seq, Str data)
     return frame_new(event, frame_event_name(event), seq, data);
 }
 
-/* Under the log's lock: the run into the writer's list, where it stands at most once. */
+/* Under the log's lock: the run into the writer's list, where it is at most once. */
 static void list(RunLog *log, LiveRun *run)
 {
     if (run->listed)

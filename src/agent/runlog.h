@@ -15,7 +15,7 @@
 typedef struct RunLog RunLog;
 typedef struct LiveRun LiveRun;
 
-/* Opens the database with a handle of its own. */
+/* Opens the database with its own handle. */
 MUST_CHECK RunLog *runlog_open(Str data_folder, Err *err);
 /* Writes all pending events, then ends the thread. After the last subscriber. */
 RunLog *runlog_close(RunLog *log);

@@ -105,7 +105,7 @@ typedef struct RunEnd {
     size_t n_attachments;
 } RunEnd;
 
-/* Of a run that goes on, events may be said first, in their order, and come to their place later:
+/* Of a run that continues, events may be said first, in their order, and come to their place later:
  * in a piece that begins where the one before it ended. The end of a run needs all of them in their
  * place. */
 typedef struct RunBatch {

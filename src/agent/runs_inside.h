@@ -26,7 +26,7 @@ MUST_CHECK bool turn_add(Runs *r, Str id, int64_t message_id, Str runtime, int64
 MUST_CHECK bool turns_add(Runs *r, Str conversation_id, const struct ChatTurn *turns, size_t n,
                           Err *err);
 
-/* What these runs, which nobody goes on with, have said, comes to its place. */
+/* What these runs, which nobody continues with, have said, comes to its place. */
 MUST_CHECK bool runs_place_tail(Runs *r, const Str *ids, size_t n, Err *err);
 
 /* Inside of the transaction that writes: ERR_CONFLICT where the session lives elsewhere. surface:

@@ -2,7 +2,7 @@
  *
  * Events have their place by run and number: that is how they are read. A thousand runs that speak
  * in turn would touch a page each for every word there, and write it to the log as a whole. So
- * while a run goes on its events are only appended to run_tail, which all runs share: a commit
+ * while a run continues its events are only appended to run_tail, which all runs share: a commit
  * writes a page or two, however many have spoken. They come to their place in larger pieces, the
  * last with the run's end; the writer has them in memory anyway. Only after the death of a process
  * the tail is read. What it holds of runs that are over is swept out now and then. */

@@ -63,7 +63,7 @@ typedef struct ChatRequest {
     const Str *files;
     size_t n_files;
     int64_t deadline_ms; /* 0: the limit */
-    int64_t max_tokens;  /* of the answer, for a runtime with a model of its own; 0: its default */
+    int64_t max_tokens;  /* of the answer, for a runtime with its own model; 0: its default */
     bool refresh;        /* read the user memory again, for this turn and later ones */
     Str surface;         /* the chat platform; empty: terminal or page */
     bool internal;       /* an instruction to the agent: no user message is stored */

@@ -1,4 +1,4 @@
-/* Blocks grow from 16 KiB, doubling to 1 MiB; a larger wish gets a block of its own.
+/* Blocks grow from 16 KiB, doubling to 1 MiB; a larger wish gets its own block.
  * Bump allocation, sixteen-byte aligned. */
 #include "base/arena.h"
 

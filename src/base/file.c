@@ -172,7 +172,7 @@ bool folder_sync(const char *path, Err *err)
 }
 
 /* A file without a name, so that a process that dies while it writes leaves nothing behind; where
- * the file system has no such thing, one with a name of its own. temporary[0] is 0 without a
+ * the file system has no such thing, one with its own name. temporary[0] is 0 without a
  * name. */
 static int open_temporary(const char *folder, char *temporary)
 {

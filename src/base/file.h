@@ -15,7 +15,7 @@
 
 /* -- reading -- */
 
-/* The whole file into the arena; fails past `most` bytes. What is no file (a pipe, a device, a
+/* The whole file into the arena; fails past `max` bytes. What is no file (a pipe, a device, a
  * socket) is refused without waiting for it. */
 MUST_CHECK bool file_read(Arena *a, const char *path, size_t max, Str *ret, Err *err);
 /* The same of a path that somebody typed: "<(command)" of a shell is a pipe, and is waited for. */
@@ -45,7 +45,7 @@ typedef struct FileEntry {
     bool is_folder;
 } FileEntry;
 
-/* Names in a folder in byte order, without "." and ".."; at most `most`, else it fails. */
+/* Names in a folder in byte order, without "." and ".."; at most `max`, else it fails. */
 MUST_CHECK bool folder_list(Arena *a, const char *path, size_t max, FileEntry **ret, size_t *ret_n,
                             Err *err);
 

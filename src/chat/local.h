@@ -54,7 +54,7 @@ MUST_CHECK bool local_page(OwnStore *own, Arena *a, const LocalQuery *q, LocalMe
 
 /* What the user writes: the message, and the update that a gateway takes up, in one transaction.
  * m->key names it for ever; m->author is the user. ERR_NOT_FOUND: no such channel or thread;
- * ERR_CONFLICT: the key stands for other words. */
+ * ERR_CONFLICT: the key represents other words. */
 MUST_CHECK bool local_user_says(OwnStore *own, Arena *a, const LocalMessage *m, int64_t *ret_id,
                                 Err *err);
 

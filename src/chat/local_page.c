@@ -146,7 +146,7 @@ static bool check_queue(OwnStore *own, Err *err)
            err_set(err, ERR_BUSY, "too many messages wait for a gateway; is one running?");
 }
 
-/* A key that came before must stand for the same words. */
+/* A key that came before must represent the same words. */
 static bool check_same(OwnStore *own, const LocalMessage *m, int64_t id, Err *err)
 {
     AUTO(DbRows) *rows = NULL;

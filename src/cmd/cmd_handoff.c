@@ -178,7 +178,7 @@ static bool wait_and_tell(Cli *cli, OwnStore *journal, SignalWatch *watch, Hando
 
 /* -- handoff PLATFORM -- */
 
-/* It may be somewhere else than here: then it goes on from there. Whatever can be refused is
+/* It may be somewhere else than here: then it continues from there. Whatever can be refused is
  * refused before a conversation is made of another agent's session. */
 static bool ask_for(Cli *cli, OwnStore *journal, const Args *args, HandoffAsk *ask,
                     SignalWatch *watch, Handoff *ret, Err *err)

@@ -47,7 +47,7 @@ static bool stays(Arena *a, Str diff, Str rule)
     return false;
 }
 
-/* `full`: as it stands in the files. */
+/* `full`: as it is in the files. */
 static void print_diff(Cli *cli, Str diff, bool full)
 {
     Str all = diff, line;

@@ -9,7 +9,7 @@
 
 enum { COMING_MS = 60000, LOOK_MS = 100 };
 
-/* -- Who goes on with it -- */
+/* -- Who continues with it -- */
 
 /* The conversation's own, else the one that was at it last; what only looked things up, because
  * there was no model, does not stay because of that. */

@@ -6,7 +6,7 @@
 
 enum { MAX_WORDS = 600, MAX_TITLE = 100 };
 
-/* The newest words of either side; each in a place of its own, so that a long session costs no
+/* The newest words of either side; each in its own place, so that a long session costs no
  * memory. */
 typedef struct Exchanged {
     Arena *arenas[2];

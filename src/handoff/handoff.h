@@ -90,8 +90,8 @@ typedef struct Handoff {
 
 /* Of one that failed after the session had moved. */
 #define HANDOFF_LATE "failed_late"
-/* Of one that failed after Hermes' chat had been bound to the copy: ours goes on here, and the copy
- * there. */
+/* Of one that failed after Hermes' chat had been bound to the copy: ours continues here, and the
+ * copy there. */
 #define HANDOFF_COPY_STAYS "copy_stays"
 
 /* The fields of its row that people see, for an object that the caller begins and ends. */

@@ -1,6 +1,6 @@
 /* First the copy is ended, so that nothing more is said to it; then what was said is read; then
- * ours goes on with it, in one transaction with its owner. Whoever dies in between has done nothing
- * that cannot be done again.
+ * ours continues with it, in one transaction with its owner. Whoever dies in between has done
+ * nothing that cannot be done again.
  *
  * What is new is what was said after the request. Where Hermes compressed the session meanwhile,
  * what it kept was said again by the new part, and is left out by its words. */

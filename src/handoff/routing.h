@@ -28,7 +28,7 @@ MUST_CHECK bool routing_undo(OwnStore *own, Arena *a, Handoff *h, HandoffState h
                              const char *code, Str why, Err *err);
 
 /* The session belongs to the terminal again, and no key leads to it, nor to a conversation in which
- * it goes on. The place that it left is told, by whichever gateway serves it within an hour.
+ * it continues. The place that it left is told, by whichever gateway serves it within an hour.
  * ERR_BUSY: a turn of it is under way there. */
 MUST_CHECK bool routing_release(OwnStore *own, Str home, Str session_id, Err *err);
 /* The same where the place itself wished so, has ended its turn and needs not be told. */

@@ -46,7 +46,7 @@ MUST_CHECK bool routing_source(SessionDb *s, Arena *a, Str session_id, Str *ret_
 /* Says at the place where the session was that it has left, unless that is *noted already. */
 MUST_CHECK bool routing_note(OwnStore *own, Arena *a, SessionDb *s, Str session_id,
                              const struct SessionOwner *owner, bool *noted, Err *err);
-/* Says in the chat to which h came that it goes on there; once for a thread. */
+/* Says in the chat to which h came that it continues there; once for a thread. */
 MUST_CHECK bool routing_note_gone(OwnStore *own, Arena *a, SessionDb *s, const Handoff *h,
                                   const struct ChatAddress *from, Err *err);
 void routing_follow(Arena *a, const SessionDb *s, Str home, const Change *c);

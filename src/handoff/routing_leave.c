@@ -1,6 +1,6 @@
 /* Out of a thread that is gone, into the chat itself. All of it is one transaction, and nothing is
- * sent to the chat before it: so whoever reads an answer there and goes on with it is heard by the
- * same session, and whoever comes after a death finds the thread gone once more, or the words'
+ * sent to the chat before it: so whoever reads an answer there and continues with it is heard by
+ * the same session, and whoever comes after a death finds the thread gone once more, or the words'
  * place in the chat. */
 #include "chat/outbox.h"
 #include "chat/topics.h"

@@ -39,7 +39,7 @@ MUST_CHECK bool handoff_ask(OwnStore *own, Arena *a, const HandoffAsk *ask, Hand
 typedef enum WaitWord {
     WAIT_ON,
     WAIT_CANCEL, /* asks for cancellation; said again: waits no longer */
-    WAIT_LEAVE   /* waits no longer; the handoff goes on */
+    WAIT_LEAVE   /* waits no longer; the handoff continues */
 } WaitWord;
 
 typedef struct HandoffWaiter {

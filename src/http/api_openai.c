@@ -1,8 +1,8 @@
 /* POST /v1/chat/completions: a turn as OpenAI's API has it, for clients that exist.
  *
  * "model" names a runtime, or "runtime/model". Such a client sends the whole conversation each
- * time: where it goes on with one that we know (sent_chats.h), that one goes on; else all but the
- * last message become the history of a new conversation. With the header X-Conversation-Id the
+ * time: where it continues with one that we know (sent_chats.h), that one continues; else all but
+ * the last message become the history of a new conversation. With the header X-Conversation-Id the
  * conversation is one of ours, and the last message alone counts. */
 #include "agent/sent_chats.h"
 #include "base/limits.h"
@@ -59,7 +59,7 @@ static bool limit_is_fine(Request *rq, Service *s, const ChatRequest *request, E
                    runtime->name);
 }
 
-/* All but the last message, as a conversation of its own. */
+/* All but the last message, as its own conversation. */
 static bool make_conversation(Request *rq, Service *s, Runs *r, const OpenaiRequest *q, Str *ret_id,
                               Err *err)
 {
@@ -98,7 +98,7 @@ static Str known_conversation(Request *rq, Runs *r, const OpenaiRequest *q)
                : STR("");
 }
 
-/* That of the key's first request, or the one that goes on, else a new one. */
+/* That of the key's first request, or the one that continues, else a new one. */
 static bool find_conversation(Request *rq, Service *s, const OpenaiRequest *q, bool may_go_on,
                               ChatRequest *request, bool *ret_made, Err *err)
 {
@@ -120,7 +120,7 @@ static bool find_conversation(Request *rq, Service *s, const OpenaiRequest *q, b
 }
 
 /* Two at once may find no conversation for the same key, or the same one to go on with: who comes
- * second looks again, and finds the run of the first, or begins a conversation of its own. */
+ * second looks again, and finds the run of the first, or begins its own conversation. */
 static bool begin_stateless(Request *rq, Service *s, const OpenaiRequest *q, ChatRequest *request,
                             Err *err)
 {

@@ -1,5 +1,5 @@
 /* Slack's Events API and its slash commands: how an app without Socket Mode hears. Slack is another
- * server, so it has no token of ours; its signature stands for one. What it sends lies in the inbox
+ * server, so it has no token of ours; its signature represents one. What it sends lies in the inbox
  * before Slack is told that it arrived; what comes twice, or is sent again by somebody who has seen
  * it, is there already. A command comes as a form, and lies there as Socket Mode would have brought
  * it. */

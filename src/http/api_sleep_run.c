@@ -1,8 +1,8 @@
 /* A night that runs inside the server.
  *
- * It has a lane of its own: it may take hours, and nothing may wait for it. One at a time, here and
+ * It has its own lane: it may take hours, and nothing may wait for it. One at a time, here and
  * over all programs: a night holds the lock of sleep's state, which dies with its holder. When the
- * server ends the night is interrupted between two replays; whoever runs the next one goes on
+ * server ends the night is interrupted between two replays; whoever runs the next one continues
  * there. */
 #include "base/clock.h"
 #include "base/limits.h"

@@ -69,7 +69,7 @@ typedef struct Guard {
 
 typedef struct GuardAsk {
     bool reads;       /* GET or HEAD */
-    bool stream;      /* an answer that goes on */
+    bool stream;      /* an answer that continues */
     bool page;        /* the page itself: static, without secrets */
     bool needs_token; /* everything under /api/ */
     Str host, origin, site, mode, authorization, cookie, page_part; /* headers; p NULL: absent */

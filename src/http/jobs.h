@@ -2,7 +2,7 @@
  *
  * Lanes keep short work from standing behind long work: reads of the page in one, scans and the
  * study in another, the refresh of the badges in a third, a night, which may take hours, in a
- * fourth. A worker keeps a Store of its own (a Store is one thread's) while there is something to
+ * fourth. A worker keeps its own Store (a Store is one thread's) while there is something to
  * do and closes it after half a minute without. */
 #ifndef TALARIA_HTTP_JOBS_H
 #define TALARIA_HTTP_JOBS_H

@@ -14,7 +14,7 @@ enum {
     ROUTE_SLOW = 4,   /* ... and may take seconds: in the lane for such */
     ROUTE_STREAM = 8,
     ROUTE_FORM = 16,   /* its body is a form, not JSON: it must know by itself who sent it */
-    ROUTE_SIGNED = 32, /* Slack's signature stands for a token */
+    ROUTE_SIGNED = 32, /* Slack's signature represents a token */
 };
 
 typedef bool RouteFn(Request *rq, Err *err);

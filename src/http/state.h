@@ -103,7 +103,7 @@ struct Server {
 Service *server_service(Server *s, Err *err);
 /* exchange.c */
 Connection *request_connection(const Request *rq);
-/* server.c: the answer of a suspended request is there; its connection goes on. Any thread. */
+/* server.c: the answer of a suspended request is there; its connection continues. Any thread. */
 void server_resume(Request *rq);
 
 #endif

@@ -1,5 +1,6 @@
 /* watch.h - tells open pages that our database has changed, whoever did it: a gateway that moves a
- * handoff, an agent whose words grow in the local chat, a terminal in which a conversation goes on.
+ * handoff, an agent whose words grow in the local chat, a terminal in which a conversation
+ * continues.
  *
  * inotify on the data folder wakes a thread; it looks only while somebody listens, at most every
  * WATCH_MS, and publishes the event `handoffs`, `local` or `chat` where something has changed. */

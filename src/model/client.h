@@ -1,6 +1,6 @@
 /* client.h - calls of one model: queued, bounded, tried again, cancellable.
  *
- * A ModelClient stands for one configured model and may be used by any number of threads. At most
+ * A ModelClient represents one configured model and may be used by any number of threads. At most
  * `at_once` calls are out at a time, the others wait in order; a server that says "too fast" holds
  * up all of them, not only the one it told. A call that fails before anything was said is tried
  * again (rate limits, 5xx, broken connections), waiting longer each time or as long as the server

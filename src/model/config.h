@@ -36,7 +36,7 @@ MUST_CHECK bool model_config(Arena *a, const Settings *settings, ModelConfig *re
 
 /* The same for a requested model: the name of one of `models` in the configuration, else the name
  * of a model at the default's address; empty: the default. What a named one does not say is as the
- * default has it, save the key where it has an address of its own. */
+ * default has it, save the key where it has its own address. */
 MUST_CHECK bool model_config_of(Arena *a, const Settings *settings, Str request, ModelConfig *ret,
                                 Err *err);
 

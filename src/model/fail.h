@@ -21,7 +21,7 @@ ModelFail fail_of_fetch(const FetchDone *done);
  * none. */
 int64_t retry_after_ms(const FetchHead *head);
 
-/* Text of a server without the key, wherever it stands. */
+/* Text of a server without the key, wherever it is. */
 Str text_without_key(Arena *a, Str text, Str key);
 
 /* For people to see: short, one line, without anything that looks like a secret, and without

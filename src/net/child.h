@@ -1,6 +1,6 @@
 /* child.h - a program of others, run beside us and never left behind.
  *
- * Started without a shell, in a process group of its own, with the environment and the descriptors
+ * Started without a shell, in its own process group, with the environment and the descriptors
  * that it was given and nothing else. It dies with us: the kernel kills it when this process ends,
  * however it ends; its own children, should it have any, are killed with the group where we end it.
  * Its end is always collected: there are no zombies.

@@ -19,7 +19,7 @@ static void give(Ndjson *n, bool cut)
     buf_clear(&n->line);
 }
 
-/* As much of the line as may be kept; past that it is given as it stands. */
+/* As much of the line as may be kept; past that it is given as it is. */
 static void gather(Ndjson *n, Str part)
 {
     size_t room = n->line.max - n->line.n;

@@ -22,7 +22,7 @@ SpawnPlan spawn_plan(Arena *a, const char *const *argv, const char *const *env, 
  * are threads. */
 void spawn_keep_limits(void);
 
-/* Starts it in a process group of its own, killed when the calling thread ends. 0, its number and
+/* Starts it in its own process group, killed when the calling thread ends. 0, its number and
  * our ends of its three pipes (non-blocking, close-on-exec); else the errno, and nothing is left
  * over. */
 int spawn(const SpawnPlan *plan, pid_t *ret_pid, int ret_fds[3]);

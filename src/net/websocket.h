@@ -1,6 +1,6 @@
 /* websocket.h - a WebSocket as a client: whole messages of text, in both directions.
  *
- * One connection is one object with a thread of its own, on which its callbacks run: text for every
+ * One connection is one object with its own thread, on which its callbacks run: text for every
  * message, closed exactly once and last, also where there never was a connection. Pings are
  * answered, and a silent other end is asked for a sign of life, so that a connection that died
  * without a word is noticed.

@@ -48,7 +48,7 @@ typedef struct Shape {
     size_t max_text;  /* longest message, in the units that `measure` counts */
 
     /* Reads one update as it lies in the inbox. *ret_is false: it is valid, and no message. A
-     * command that the platform has a form of its own for reads like one that was typed:
+     * command that the platform has its own form for reads like one that was typed:
      * "/status". */
     MUST_CHECK bool (*parse)(Arena *a, Str update, const Identity *me, Inbound *ret, bool *ret_is,
                              Err *err);

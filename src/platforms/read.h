@@ -11,7 +11,7 @@ const PyValue *update_get(const PyValue *v, const char *key); /* never NULL */
 Str update_text(const PyValue *v, const char *key); /* text or whole number; p NULL: neither */
 bool update_true(const PyValue *v, const char *key);
 
-/* What stands for a user whom nobody knows yet. */
+/* What represents a user whom nobody knows yet. */
 #define UNKNOWN_USER STR("system:handoff")
 
 /* A session that comes to a place in which everyone has one of their own, when nobody knows whose

@@ -25,7 +25,7 @@ const Shape *shape_named(Str name)
 
 /* -- cutting -- */
 
-/* The longest head that the platform counts as at most `most`; one code point at least. */
+/* The longest head that the platform counts as at most `max`; one code point at least. */
 static Str fitting(const Shape *shape, Str text, size_t max)
 {
     Str rest = text;
@@ -66,7 +66,7 @@ static size_t good_cut(Str window, Str text)
     return space ? space : window.n;
 }
 
-/* Which fence is open at the end of text: "```c" as it stands, or empty. */
+/* Which fence is open at the end of text: "```c" as it is, or empty. */
 static Str open_fence(Str text, Str before)
 {
     Str line, open = before;

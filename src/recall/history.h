@@ -40,7 +40,7 @@ bool history_partial(const History *h);
 
 /* -- the list -- */
 
-/* A place in the list: after it the list goes on, also when what stood there is gone. */
+/* A place in the list: after it the list continues, also when what stood there is gone. */
 typedef struct HistoryMark {
     size_t lane; /* which home, or behind the homes which kind of transcript */
     double at;
@@ -75,7 +75,7 @@ typedef struct HistoryQuery {
 
 enum { HISTORY_FILE_LANES = SOURCE_COUNT }; /* lanes behind those of the homes */
 
-/* The one with the latest activity first. A session that goes on in a conversation, or in which a
+/* The one with the latest activity first. A session that continues in a conversation, or in which a
  * runtime keeps the turns of one, is left out where there is no filter and the conversation has all
  * of its messages: together they are one. */
 typedef struct HistoryList HistoryList;
@@ -87,17 +87,17 @@ MUST_CHECK bool history_next(HistoryList *list, Arena *a, HistoryItem *ret, bool
                              Err *err);
 
 /* Every transcript of one source, in no particular order, at once; also those that a conversation
- * stands for. */
+ * represents. */
 MUST_CHECK bool history_transcripts(History *h, Arena *a, SourceKind source, HistoryItem **ret,
                                     size_t *ret_n, Err *err);
 
-/* The conversation that stands for the session, because it has all of its messages; empty: none.
+/* The conversation that represents the session, because it has all of its messages; empty: none.
  * This is what makes the two one session in lists, counts and badges. *ret_begun_there: it was
  * begun by the agent that wrote the session and counts as that agent's; otherwise, where a runtime
  * keeps the turns of a conversation of ours, as ours. */
 Str history_covered_by(History *h, Arena *a, const HistoryItem *item, bool *ret_begun_there);
 
-/* Sessions of homes that a conversation stands for, in order of their ids. */
+/* Sessions of homes that a conversation represents, in order of their ids. */
 typedef struct Covered {
     Str home, id; /* path of the home; of its newest part */
     Str conversation;
@@ -132,7 +132,7 @@ MUST_CHECK bool history_messages(History *h, const HistoryItem *item, size_t par
 MUST_CHECK bool history_cells(History *h, Arena *a, const HistoryItem *item, const Session *part,
                               const Message *m, StoredCell **ret, size_t *ret_n, Err *err);
 
-/* The active messages of all parts, at most `most` (0 = all), at once. */
+/* The active messages of all parts, at most `max` (0 = all), at once. */
 MUST_CHECK bool history_load(History *h, Arena *a, const HistoryItem *item, size_t max,
                              Message **ret, size_t *ret_n, Err *err);
 

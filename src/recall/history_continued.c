@@ -7,7 +7,7 @@
 #include "base/log.h"
 #include "recall/history_files.h"
 
-/* A conversation stands for nothing in a history that leaves it out. */
+/* A conversation represents nothing in a history that leaves it out. */
 static bool shows_conversations(const History *h)
 {
     for (size_t i = 0; i < h->where.homes->n; i++)
@@ -84,7 +84,7 @@ bool history_fingerprint(History *h, Arena *a, const HistoryItem *item, Str *ret
     return true;
 }
 
-/* A conversation that was put aside does not stand for a session that it took along; its own turns
+/* A conversation that was put aside does not represent a session that it took along; its own turns
  * it puts aside wherever they are kept. */
 static bool covers(History *h, Arena *a, const Continuation *c, const HistoryItem *item)
 {
@@ -102,7 +102,7 @@ static bool covers(History *h, Arena *a, const Continuation *c, const HistoryIte
            str_eq(now, c->fingerprint);
 }
 
-/* -- what a conversation stands for -- */
+/* -- what a conversation represents -- */
 
 static bool find_continued(History *h, Arena *a, const Continuation *c, HistoryItem *ret)
 {

@@ -33,9 +33,9 @@ void history_add_facts(History *h, Arena *a, HistoryItem *item);
 
 /* history_continued.c: fills continues and continued_in. */
 void history_link(History *h, Arena *a, HistoryItem *item);
-/* Whether a conversation stands for it, because that has all of its messages. */
+/* Whether a conversation represents it, because that has all of its messages. */
 bool history_is_covered(History *h, Arena *a, const HistoryItem *item);
-/* Counts sessions of homes and the conversations that stand for them once. */
+/* Counts sessions of homes and the conversations that represent them once. */
 MUST_CHECK bool history_count_continued(History *h, Arena *a, HistoryFacts *facts, Err *err);
 /* The session counts, the conversation that continues it does not. */
 void history_count_begun(const History *h, HistoryFacts *facts, const HistoryItem *item);

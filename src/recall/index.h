@@ -77,7 +77,7 @@ MUST_CHECK bool recall_index_end(RecallIndex *x, const DocSession *s, Err *err);
 MUST_CHECK bool recall_index_drop(RecallIndex *x, int64_t key, Err *err);
 /* What waits of the sessions that were ended goes into the tables; before every commit. */
 MUST_CHECK bool recall_index_flush(RecallIndex *x, Err *err);
-/* Everything, for a new beginning; in a transaction of its own. */
+/* Everything, for a new beginning; in its own transaction. */
 MUST_CHECK bool recall_index_clear(RecallIndex *x, Err *err);
 
 /* The same from a catalogue's events: who listens. Borrows x. */

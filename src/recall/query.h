@@ -8,7 +8,7 @@
  *   word*          words that begin so
  *   role:user  tool:Bash  source:claude  project:NAME  model:NAME  since:7d  until:2026-01-01
  *
- * Anything else is text. Parsing never fails: what cannot be meant as it stands is taken as text,
+ * Anything else is text. Parsing never fails: what makes no sense as a filter is taken as text,
  * and `note` says so. */
 #ifndef TALARIA_RECALL_QUERY_H
 #define TALARIA_RECALL_QUERY_H
@@ -52,7 +52,7 @@ typedef struct SearchQuery {
     SearchFilter filter;
     double from, until;     /* a month, a day or a year that a question names; 0: none */
     Str literal;            /* the text without filters, for substrings */
-    Str note;               /* what was not taken as it stands; empty: nothing */
+    Str note;               /* what was not taken as it is; empty: nothing */
     SourceKnown *is_source; /* set by the caller; NULL: only origins are sources */
     void *source_ctx;
 } SearchQuery;

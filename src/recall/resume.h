@@ -1,7 +1,7 @@
-/* resume.h - how a session goes on in the program that wrote it.
+/* resume.h - how a session continues in the program that wrote it.
  *
  * One table: a program and its form of "resume" for each origin. A session of a transcript or of
- * Hermes goes on in its agent; everything in Talaria's own database goes on in 'talaria chat',
+ * Hermes continues in its agent; everything in Talaria's own database continues in 'talaria chat',
  * whoever wrote it first. */
 #ifndef TALARIA_RECALL_RESUME_H
 #define TALARIA_RECALL_RESUME_H

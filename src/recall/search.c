@@ -30,7 +30,7 @@ typedef struct Showing {
     size_t copies; /* of messages, and messages of another time, that were passed over */
 } Showing;
 
-/* A session goes on for days: filters by time are for its messages too. */
+/* A session continues for days: filters by time are for its messages too. */
 static bool is_in_time(const SearchFilter *f, double at)
 {
     return at <= 0 || ((f->since <= 0 || at >= f->since) && (f->until <= 0 || at < f->until));

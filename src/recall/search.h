@@ -66,7 +66,7 @@ typedef struct SearchOptions {
     Str text;            /* a query or a question, as it was typed */
     SearchFilter filter; /* SEARCH_FILTER_NONE, and what is asked for beside the text */
     size_t max;
-    bool substring; /* the text as it stands, anywhere, also inside of words */
+    bool substring; /* the text as it is, anywhere, also inside of words */
     bool whole;     /* text of the hits, not only a snippet */
 } SearchOptions;
 

@@ -1,4 +1,4 @@
-/* search_scan.h - a text as it stands, also in the middle of words; inside this room only. */
+/* search_scan.h - a text as it is, also in the middle of words; inside this room only. */
 #ifndef TALARIA_RECALL_SEARCH_SCAN_H
 #define TALARIA_RECALL_SEARCH_SCAN_H
 

@@ -56,7 +56,7 @@ struct Recall {
 
 /* fts_gather.c */
 MUST_CHECK bool recall_gather_register(Recall *r, Err *err);
-/* Rows of a table that match, newest number first, into its pool; at most `most` of them. The range
+/* Rows of a table that match, newest number first, into its pool; at most `max` of them. The range
  * of numbers is first..last. */
 MUST_CHECK bool recall_gather_run(Recall *r, int table, Str match, int64_t first, int64_t last,
                                   int64_t max, Err *err);
@@ -67,7 +67,7 @@ typedef enum GatherHow {
     GATHER_WHOLE      /* in one question, the highest numbers first */
 } GatherHow;
 
-/* search_newest.c: at most `most` rows, those of the newest sessions; *ret_cut: there may be
+/* search_newest.c: at most `max` rows, those of the newest sessions; *ret_cut: there may be
  * more. */
 MUST_CHECK bool recall_gather_newest(Recall *r, int table, Str match, GatherHow how,
                                      const SearchFilter *filter, int64_t max, bool *ret_cut,

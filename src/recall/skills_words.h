@@ -2,7 +2,7 @@
  *
  * A request is prose: greetings, "please", "can you". What is left without those is looked up, any
  * of it. The words are the index's own (recall/terms.h), each once, in the order of the request; a
- * request longer than the most that is asked for goes on with its first words. Pure,
+ * request longer than the most that is asked for continues with its first words. Pure,
  * thread-safe. */
 #ifndef TALARIA_RECALL_SKILLS_WORDS_H
 #define TALARIA_RECALL_SKILLS_WORDS_H

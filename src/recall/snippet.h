@@ -26,7 +26,7 @@ MUST_CHECK bool doc_each(DocReader *r, const Entry *e, DocFn *fn, void *ctx, Err
 
 /* -- snippets -- */
 
-/* What is to be marked: the query's words, or one text as it stands. */
+/* What is to be marked: the query's words, or one text as it is. */
 typedef struct Marks {
     const SearchQuery *query; /* or NULL */
     Str literal;

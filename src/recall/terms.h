@@ -16,7 +16,7 @@
 enum { TERM_BYTES = 48 };
 
 typedef struct Term {
-    Str place; /* where it stands in the text */
+    Str place; /* where it is in the text */
     char text[TERM_BYTES];
     uint8_t n;
     bool pair; /* of a script without spaces: two characters, or the last one of a run */
@@ -27,7 +27,7 @@ typedef struct TermIter {
     Str rest;
     bool plain;          /* endings stay on */
     uint32_t held;       /* first character of a pair whose second was seen, else 0 */
-    const char *held_at; /* where it stands */
+    const char *held_at; /* where it is */
 } TermIter;
 
 #define TERMS(s) ((TermIter){ .rest = (s) })
@@ -42,7 +42,7 @@ static inline Str term_str(const Term *t)
 /* Appends the text as terms with a space between them; how many. */
 size_t terms_write(Buf *out, Str text);
 
-/* Words that say nothing about what is looked for, as they stand before their ending goes. */
+/* Words that say nothing about what is looked for, as they are before their ending goes. */
 bool term_is_stop(Str word);
 
 /* Words that begin a question. */

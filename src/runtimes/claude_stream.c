@@ -29,7 +29,7 @@ static void stream_event(ClaudeStream *s, Json event)
     if (is_at(event, "type", "message_start")) {
         if (s->restarting)
             teller_restart(s->t);
-        else if (!s->at_limit) /* else it goes on where it was cut off, in the middle of a word */
+        else if (!s->at_limit) /* else it continues where it was cut off, in the middle of a word */
             teller_segment(s->t);
         s->restarting = s->at_limit = false;
     } else if (is_at(event, "type", "message_delta")) {

@@ -105,7 +105,7 @@ static void refused(HermesRun *h)
 
 /* -- the end of a turn -- */
 
-/* A session that was compressed goes on under another id, which is what has to be kept. */
+/* A session that was compressed continues under another id, which is what has to be kept. */
 static void note_rotation(HermesRun *h)
 {
     Arena *a = h->run.arena;

@@ -1,4 +1,4 @@
-/* hermes_link.h - where a Hermes is, what it can do, and how a conversation goes on there. */
+/* hermes_link.h - where a Hermes is, what it can do, and how a conversation continues there. */
 #ifndef TALARIA_RUNTIMES_HERMES_LINK_H
 #define TALARIA_RUNTIMES_HERMES_LINK_H
 
@@ -25,10 +25,10 @@ typedef struct HermesHandle {
 /* Whether an id that a server gave may become part of a path and of a header. */
 bool hermes_id_is_clean(Str id);
 
-/* False: no handle, or one of another server: begin anew. */
+/* False: no handle, or one of another server: start again. */
 bool hermes_handle_read(Arena *a, const HermesLink *link, Str handle, HermesHandle *ret);
 Str hermes_handle_write(Arena *a, const HermesLink *link, const HermesHandle *h);
-/* The session goes on under another id. */
+/* The session continues under another id. */
 void hermes_handle_rotate(Arena *a, HermesHandle *h, Str session);
 
 /* The dialect to use with these capabilities (features of GET /v1/capabilities). */

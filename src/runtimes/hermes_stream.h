@@ -61,7 +61,7 @@ void hermes_stream_done(HermesStream *s);
 /* False: nothing more is needed, or it cannot be read. */
 bool hermes_stream_feed(HermesStream *s, Str bytes);
 
-/* The answer as it stands at the server, after a loss: says what is missing of it. */
+/* The answer as it is at the server, after a loss: says what is missing of it. */
 void hermes_stream_truth(HermesStream *s, Json status);
 
 /* The terminal event. */

@@ -144,7 +144,7 @@ typedef struct RuntimeRequest {
     Str examples; /* of a template, fenced, or as messages (takes_messages); may be empty */
     const RuntimeTurn *history; /* recent turns, oldest first, for runtimes that keep none */
     size_t n_history;
-    Str handle; /* of this runtime in this conversation; empty: begin anew */
+    Str handle; /* of this runtime in this conversation; empty: start again */
     Str gap;    /* turns made elsewhere since that handle, as text; may be empty */
     Str cwd;
     Str model; /* as asked for; empty: the runtime's default */

@@ -32,7 +32,7 @@ RUNTIMES(X)
 #define RUNTIME_WORD(name, title)   ", " #name
 #define RUNTIME_NAMES               (&("" RUNTIMES(RUNTIME_WORD))[2])
 
-/* In a file of its own; see Runtime.probe. */
+/* In its own file; see Runtime.probe. */
 MUST_CHECK bool hermes_probe(const RuntimeHost *host, Arena *a, RuntimeCaps *ret, Err *err);
 
 #endif

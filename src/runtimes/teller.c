@@ -133,7 +133,7 @@ static void flush_held(Teller *t)
 }
 
 /* Steps over what was said before the restart. Where the peer says something else now, all of its
- * new message is said, as a segment of its own. */
+ * new message is said, as its own segment. */
 static Str skip_replayed(Teller *t, Str bytes, Buf *all)
 {
     Str old = str_skip(buf_str(&t->message), t->replayed);

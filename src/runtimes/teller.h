@@ -48,9 +48,9 @@ void teller_done(Teller *t);
 
 void teller_session(Teller *t, Str handle, ContinuityMode mode, Str model, Str version);
 void teller_text(Teller *t, Str bytes);
-void teller_segment(Teller *t); /* what is said next is a message of its own */
+void teller_segment(Teller *t); /* what is said next is its own message */
 /* The peer begins the present message anew, after a broken connection: what it says again is not
- * said twice; where it says something else, that is a segment of its own. */
+ * said twice; where it says something else, that is its own segment. */
 void teller_restart(Teller *t);
 void teller_think(Teller *t, Str text);
 

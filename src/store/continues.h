@@ -1,8 +1,8 @@
-/* continues.h - when a session goes on in another one: the one rule, as SQL. */
+/* continues.h - when a session continues in another one: the one rule, as SQL. */
 #ifndef TALARIA_STORE_CONTINUES_H
 #define TALARIA_STORE_CONTINUES_H
 
-/* A child goes on where its parent was compressed: it began after the parent's end, and is
+/* A child continues where its parent was compressed: it began after the parent's end, and is
  * neither a branch nor a delegate. Of several the newest, as Hermes resumes it. */
 #define CONTINUES                                                                                  \
     "child.parent_session_id = parent.id AND parent.end_reason = 'compression' "                   \

@@ -29,7 +29,7 @@ typedef struct DbRows DbRows; /* a query in use; done, its statement is kept for
 /* -- opening -- */
 
 /* Refused unless the tables that we read are plain ones: a view or a virtual table may run without
- * end. One step takes LIMIT_READ_STEP_MS at most, and none goes on after db_end_reads. */
+ * end. One step takes LIMIT_READ_STEP_MS at most, and none continues after db_end_reads. */
 MUST_CHECK Db *db_open_read(const char *path, Err *err);
 /* The process ends: every step on a read handle fails as interrupted from now on. Any thread. */
 void db_end_reads(void);
@@ -141,7 +141,7 @@ void db_stop_checkpoints(Db *db);
 void db_checkpoint(Db *db);                /* what can be done without waiting */
 MUST_CHECK bool db_sync(Db *db, Err *err); /* what has been committed survives a power cut */
 
-/* Brings PRAGMA user_version from where it is to n by the steps, each in a transaction of its own;
+/* Brings PRAGMA user_version from where it is to n by the steps, each in its own transaction;
  * refuses a database that is newer than that. */
 MUST_CHECK bool db_migrate(Db *db, const char *const *steps, size_t n, Err *err);
 

@@ -46,7 +46,7 @@ typedef struct Engine {
     /* Fills journal, schema_version, counts and newest. */
     MUST_CHECK bool (*facts)(Conn *c, Arena *a, HomeFacts *facts, Err *err);
 
-    /* Up to `most` sessions after `after` in (started_at descending, rowid) order; NULL = from the
+    /* Up to `max` sessions after `after` in (started_at descending, rowid) order; NULL = from the
      * newest. *ret_n is 0 after the last. */
     MUST_CHECK bool (*list)(Conn *c, Arena *a, const SessionQuery *query, const Session *after,
                             size_t max, Session **ret, size_t *ret_n, Err *err);
@@ -68,7 +68,7 @@ typedef struct Engine {
     /* The sessions whose id begins so, at most `max`. */
     MUST_CHECK bool (*begins)(Conn *c, Arena *a, Str prefix, size_t max, Session **ret,
                               size_t *ret_n, Err *err);
-    /* The session that goes on where compression ended this one. */
+    /* The session that continues where compression ended this one. */
     MUST_CHECK bool (*continuation)(Conn *c, Arena *a, const Session *s, Session *ret,
                                     bool *ret_found, Err *err);
 

@@ -1,6 +1,6 @@
 /* index.h - index.db: what was worked out of sessions, so that it is not worked out again.
  *
- * Everything in it can be made anew from the histories. So nothing here is an error to its user:
+ * Everything in it can be rebuilt from the histories. So nothing here is an error to its user:
  * a damaged or newer file is removed and rebuilt with a note, and where it cannot be opened
  * at all (a full or read-only disk) the feature works without it. One thread a handle. */
 #ifndef TALARIA_STORE_INDEX_H

@@ -9,7 +9,7 @@
 #include "store/rows_inside.h"
 
 enum { SLICE_WAL_MS = 20, SLICE_ROLLBACK_MS = 10 };
-enum { GO_ON_SHARE = 4 }; /* of a slice: within that a read goes on to the next session */
+enum { GO_ON_SHARE = 4 }; /* of a slice: within that a read continues to the next session */
 
 /* -- reading for a while -- */
 

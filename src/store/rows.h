@@ -2,7 +2,7 @@
  *
  * Where store.h shows lineages and copies what it hands out, this walks every session and lends the
  * bytes of a message only during the call: a scan of the whole history stands on it. The rules for
- * a foreign database are the same; a walk ends its transaction every few milliseconds and goes on
+ * a foreign database are the same; a walk ends its transaction every few milliseconds and continues
  * behind the last row. One thread a handle. */
 #ifndef TALARIA_STORE_ROWS_H
 #define TALARIA_STORE_ROWS_H
@@ -37,7 +37,7 @@ typedef struct SessionRow {
     int64_t rowid;
     uint64_t mark;    /* differs when the row does */
     Str conversation; /* left to the caller: the newest part of its chain, where it is in one; */
-    bool covered;     /* or the conversation of ours that stands for it; */
+    bool covered;     /* or the conversation of ours that represents it; */
     bool begun_there; /* that counts as the agent's which wrote this one */
 } SessionRow;
 
@@ -45,7 +45,7 @@ typedef struct SessionRow {
 typedef void SessionRowFn(void *ctx, const SessionRow *s);
 MUST_CHECK bool rows_walk(Rows *rows, SessionRowFn *fn, void *ctx, Err *err);
 
-/* A session that compression ended, and the one in which the conversation goes on. */
+/* A session that compression ended, and the one in which the conversation continues. */
 typedef struct ChainLink {
     Str id, next;
     Str next_source;
@@ -117,7 +117,7 @@ typedef struct KnownAs {
 } KnownAs;
 MUST_CHECK bool rows_continuity(Rows *rows, Arena *a, KnownAs **ret, size_t *ret_n, Err *err);
 
-/* Turns that a runtime keeps in a session of its own, which is there: they are read in that one.
+/* Turns that a runtime keeps in its own session, which is there: they are read in that one.
  * From here on what this handle reads of such a session is the rest; a failed turn may not be
  * there, and stays. `kept` is in order of session and runtime, and borrowed. */
 void rows_skip(Rows *rows, const KnownAs *kept, size_t n);

@@ -15,7 +15,7 @@ typedef struct Pair {
     int64_t rowid; /* both of the child */
 } Pair;
 
-/* The child in which the conversation goes on first. */
+/* The child in which the conversation continues first. */
 static int in_order(const void *left, const void *right)
 {
     const Pair *a = left, *b = right;

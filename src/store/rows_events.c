@@ -261,7 +261,7 @@ bool rows_proof(Rows *rows, Str session, int64_t until, uint64_t *ret, Err *err)
 #define CONTINUITY                                                                                 \
     "SELECT conversation_id, runtime, handle, 0 FROM runtime_continuity UNION ALL SELECT "         \
     "conversation_id, runtime, handle, 0 FROM continuity_lost"
-/* A session that is with a gateway of Hermes goes on in its copy, until it comes back. */
+/* A session that is with a gateway of Hermes continues in its copy, until it comes back. */
 #define LENT                                                                                       \
     " UNION ALL SELECT h.session_id, 'hermes', h.copy_id, 1 FROM handoff h JOIN session_owner o "  \
     "ON "                                                                                          \

@@ -1,4 +1,4 @@
-/* rows_events.h - what rows.c lends to rows_events.c; nobody else includes it. */
+/* rows_events.h - what rows.c lends to rows_events.c; no other file includes it. */
 #ifndef TALARIA_STORE_ROWS_EVENTS_H
 #define TALARIA_STORE_ROWS_EVENTS_H
 

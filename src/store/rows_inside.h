@@ -1,4 +1,4 @@
-/* rows_inside.h - what the files of rows.h share; nobody else includes it. */
+/* rows_inside.h - what the files of rows.h share; no other file includes it. */
 #ifndef TALARIA_STORE_ROWS_INSIDE_H
 #define TALARIA_STORE_ROWS_INSIDE_H
 

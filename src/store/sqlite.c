@@ -215,7 +215,7 @@ static void key_done(Key *key)
 }
 #define AUTO_KEY __attribute__((cleanup(key_done))) Key
 
-/* The time of the row as it is stored. Of a row that is gone the number that was read stands for
+/* The time of the row as it is stored. Of a row that is gone the number that was read represents
  * it. */
 static bool find_key(Conn *c, Stmt **slot, const char *sql, int64_t row_id, double at, Key *ret,
                      Err *err)

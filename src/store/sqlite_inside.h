@@ -14,9 +14,9 @@ enum {
  * source. */
 #define NO_ONE_SHOTS " AND source IS NOT '" SOURCE_ASK "'"
 
-/* Where a list goes on. A time of others may be NULL, text or a blob: a key is bound as it is
+/* Where a list continues. A time of others may be NULL, text or a blob: a key is bound as it is
  * stored, since SQLite has an order for all of them and our numbers have not. NULL compares with
- * nothing, so it has a statement of its own. */
+ * nothing, so it has its own statement. */
 typedef enum KeyKind { KEY_NONE, KEY_NULL, KEY_VALUE, KEY_KINDS } KeyKind;
 
 struct Conn {

@@ -5,7 +5,7 @@
  * checkpointed. Nothing of SQLite shows here; a second engine stands behind the same interface.
  *
  * A Store is for one thread. What it hands out lives in the arena that was passed in. A home that
- * cannot be read does not hide the others: store_open warns and goes on, and fails only where the
+ * cannot be read does not hide the others: store_open warns and continues, and fails only where the
  * home was asked for by name or nothing at all can be read. */
 #ifndef TALARIA_STORE_STORE_H
 #define TALARIA_STORE_STORE_H
@@ -30,7 +30,7 @@ const char *store_engine_version(void); /* "3.53.2" */
 /* Sessions of one source that are alike. */
 typedef struct HomeCount {
     Str source;
-    bool part; /* it goes on in another one: compression cut it */
+    bool part; /* it continues in another one: compression cut it */
     bool archived;
     int64_t n;
     double newest; /* by the sessions' own rows */
@@ -58,7 +58,7 @@ const Home *store_home(const Store *s, size_t home);
 
 /* A chain of sessions that compression cut: one thing to its user. */
 typedef struct Lineage {
-    Session tip;    /* the newest part: where it goes on */
+    Session tip;    /* the newest part: where it continues */
     Session *parts; /* oldest first, the tip last */
     size_t n_parts;
     Str title; /* of the tip, else of an older part, else the first words, else "Untitled" */

@@ -40,7 +40,7 @@ void extract_examples(Arena *a, const Message *messages, size_t n, const Extract
 /* Whether a call that has a result worked. */
 Outcome extract_outcome(const Exchange *x, Str content);
 
-/* At most LIMIT_EXAMPLE_CHARS or `most` bytes: head and tail, and in words what is missing. */
+/* At most LIMIT_EXAMPLE_CHARS or `max` bytes: head and tail, and in words what is missing. */
 Str extract_clip(Arena *a, Str text, size_t max);
 
 /* A JSON object with its secrets taken out, value by value. */

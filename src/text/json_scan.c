@@ -181,7 +181,7 @@ static int unit_at(const char *p, const char *end)
     return value;
 }
 
-/* What a two-character escape stands for; 0 where there is no such escape. */
+/* What a two-character escape represents; 0 where there is no such escape. */
 static char plain_of(char c)
 {
     static const char plain[128] = { ['"'] = '"',  ['\\'] = '\\', ['/'] = '/',  ['b'] = '\b',

@@ -219,7 +219,7 @@ static Sign sign_of_number(Str s)
     return code == 0 ? SIGN_GOOD : SIGN_BAD;
 }
 
-/* Claude Code begins with "Exit code 1"; Codex puts a few lines of its own before "Output:".
+/* Claude Code begins with "Exit code 1"; Codex puts its own few lines before "Output:".
  * The first line that is neither ends the search: from there on it is the command's output. */
 static Sign sign_of_header(Str text)
 {

@@ -111,7 +111,7 @@ static bool take_escape(Reader *r, const char **p, const char *end, int32_t *ret
 static bool unescape(Reader *r, const char *p, size_t n, bool bad_bytes, Str *ret)
 {
     const char *end = p + n;
-    /* A bad byte becomes three; an escape is never shorter than what it stands for. */
+    /* A bad byte becomes three; an escape is never shorter than what it represents. */
     char *out = arena_alloc(r->arena, (bad_bytes ? n * 3 : n) + 4), *at = out;
 
     while (p < end) {

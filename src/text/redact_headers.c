@@ -150,7 +150,7 @@ bool redact_check_user(Scan *s, const Rule *r, size_t start)
     if (to < colon + 1 + MIN_ARGUMENT || c == '/' || c == '$' || c == '.' ||
         scan_run_end(s, colon + 1, SET_DIGIT, MAX_URL_PART) == to)
         return false;
-    if (!s->more) { /* the name before it may be a token of its own */
+    if (!s->more) { /* the name before it may be its own token */
         s->due_from = colon + 1;
         s->due_to = to;
         s->due_label = redact_label_plain;
@@ -216,7 +216,7 @@ bool redact_check_bearer(Scan *s, const Rule *r, size_t start)
            scan_take_out(s, r->label, from, rest, (Skip){ .kind = SKIP_SET, .set = SET_BEARER });
 }
 
-/* scheme://name:password@host. The name may be a token of its own (ghp_...:x@github.com), so the
+/* scheme://name:password@host. The name may be its own token (ghp_...:x@github.com), so the
  * scan reads it first. */
 bool redact_check_url(Scan *s, const Rule *r, size_t start)
 {

@@ -192,7 +192,7 @@ static bool check_element(Scan *s, size_t end, bool named)
            scan_take_out(s, redact_label_plain, from, to, (Skip){ 0 });
 }
 
-/* A name that is of other things, too, or goes on: sortKey, token_for_tests. Only a value that
+/* A name that is of other things, too, or continues: sortKey, token_for_tests. Only a value that
  * looks drawn by lot tells. */
 static bool check_weak(Scan *s, size_t end)
 {
@@ -244,7 +244,7 @@ bool redact_check_identified(Scan *s, const Rule *r, size_t start)
            redact_take_argument(s, from);
 }
 
-/* nextToken, page_token, output_token: where a list goes on, no secret. */
+/* nextToken, page_token, output_token: where a list continues, no secret. */
 static bool is_cursor(const Scan *s, size_t start)
 {
     static const Str words[] = { STR_INIT("next"),   STR_INIT("page"),  STR_INIT("continuation"),

@@ -153,7 +153,7 @@ bool scan_has(Scan *s, size_t i, Str what);
 size_t scan_word_before(const Scan *s, size_t i, Str word);
 size_t scan_part_before(const Scan *s, size_t i, Str word);
 
-/* Where a run of bytes from i on ends, after `most` at the latest. */
+/* Where a run of bytes from i on ends, after `max` at the latest. */
 size_t scan_run_end(Scan *s, size_t i, uint32_t set, size_t max);
 size_t scan_blanks_end(Scan *s, size_t i, bool encoded);
 size_t scan_backslashes(Scan *s, size_t i);

@@ -197,7 +197,7 @@ bool scan_bare_ends(Scan *s, size_t i, bool encoded)
 {
     int c = scan_at(s, i);
 
-    if (in_set(c, SET_CLOSER)) /* f(a)b goes on, f(a) does not */
+    if (in_set(c, SET_CLOSER)) /* f(a)b continues, f(a) does not */
         return !in_set(scan_at(s, i + 1), SET_BARE) || scan_bare_ends(s, i + 1, encoded);
     if (c == '\\')
         return escape_ends(s, i);

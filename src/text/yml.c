@@ -1,6 +1,6 @@
 /* A pass over libyaml's events, which come one at a time, before its documents, which come whole.
  * libyaml looks at every open [ and { with every token and at every anchor with every other: short
- * texts can cost minutes. And an alias is a few bytes that stand for whatever its anchor holds. */
+ * texts can cost minutes. And an alias is a few bytes that represent whatever its anchor holds. */
 #include "text/yml.h"
 
 #include "base/arena.h"

@@ -1,10 +1,10 @@
 /* catalogue.h - what is known of every session without reading it: files, cursors, facts.
  *
- * Lives in index.db, so all of it can be made anew. catalogue_update walks all sources, reads what
+ * Lives in index.db, so all of it can be rebuilt. catalogue_update walks all sources, reads what
  * is new and no more, hands each event on to those who listen (the search index, the harvest), and
  * keeps per session what lists and filters show. An update commits every so often: killed, it goes
  * on where it was. At most one update at a time per data folder, also across processes; a second
- * one goes on with what is there. One thread a handle; two read. */
+ * one continues with what is there. One thread a handle; two read. */
 #ifndef TALARIA_TRANSCRIPTS_CATALOGUE_H
 #define TALARIA_TRANSCRIPTS_CATALOGUE_H
 
@@ -35,7 +35,7 @@ enum { ACTIVITY_BUCKETS = 16 };
 
 /* One row a session, whatever its source. */
 typedef struct Entry {
-    int64_t key; /* of this row; changes when a file is read anew */
+    int64_t key; /* of this row; changes when a file is read again from the start */
     SourceKind source;
     Str home; /* path of the Hermes-shaped home; empty for files */
     Str id, path, parent;
@@ -93,7 +93,8 @@ MUST_CHECK bool catalogue_read_once(Db *index, Arena *a, const Home *home, Rows 
  * of an earlier update, there is nothing new. Not sound where a look from outside cannot tell. */
 MUST_CHECK bool catalogue_stamp(const CatalogueQuery *query, Stamp *ret, Err *err);
 
-MUST_CHECK bool catalogue_clear(Catalogue *c, Err *err); /* everything is read anew next time */
+MUST_CHECK bool catalogue_clear(Catalogue *c,
+                                Err *err); /* everything is read again from the start next time */
 
 /* -- asking -- */
 

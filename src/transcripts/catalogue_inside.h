@@ -1,4 +1,4 @@
-/* catalogue_inside.h - the catalogue between its files; nobody else includes it. */
+/* catalogue_inside.h - the catalogue between its files; no other file includes it. */
 #ifndef TALARIA_TRANSCRIPTS_CATALOGUE_INSIDE_H
 #define TALARIA_TRANSCRIPTS_CATALOGUE_INSIDE_H
 
@@ -38,9 +38,9 @@ typedef struct Update {
     bool begun; /* listeners know of the row */
     bool anew;
     Stamp stamp;
-    bool waits; /* something was left for another time: the stamp does not stand for the whole */
+    bool waits; /* something was left for another time: the stamp does not represent the whole */
     bool late;  /* of all listeners */
-    bool in_batch, in_session, listener_failed; /* in_session: behind a savepoint of its own */
+    bool in_batch, in_session, listener_failed; /* in_session: behind its own savepoint */
     size_t batch_rows;
     int64_t batch_bytes, next_key;
     Err *err;

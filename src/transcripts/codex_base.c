@@ -148,7 +148,7 @@ static bool read_first_line(Arena *a, Str path, Str *ret)
     return end != NULL;
 }
 
-/* False: it goes on from no other file. */
+/* False: it continues from no other file. */
 static bool base_of(Arena *a, Str path, Str *ret_id, int64_t *ret_end, int64_t *ret_first)
 {
     AUTO(JsonDoc) *doc = NULL;

@@ -1,9 +1,9 @@
-/* codex_base.h - the files that a rollout goes on from; inside this room only.
+/* codex_base.h - the files that a rollout continues from; inside this room only.
  *
  * After a turn was taken back, and in a fork, Codex begins a new file that has only what came then.
- * Its first line says which file it goes on from and up to which byte (history_base); that file may
- * itself go on from another. Together they are one stream of bytes: places in it count through all
- * of them, so that each line has a place of its own. */
+ * Its first line says which file it continues from and up to which byte (history_base); that file
+ * may itself go on from another. Together they are one stream of bytes: places in it count through
+ * all of them, so that each line has its own place. */
 #ifndef TALARIA_TRANSCRIPTS_CODEX_BASE_H
 #define TALARIA_TRANSCRIPTS_CODEX_BASE_H
 
@@ -24,7 +24,7 @@ typedef struct CodexBase {
     int64_t first; /* of the file itself: bytes of its first line, its end included */
 } CodexBase;
 
-/* Of a file that begins anew: none. A base that is not there any more is passed over. */
+/* Of a file that starts again: none. A base that is not there any more is passed over. */
 CodexBase codex_base(Arena *a, Str path);
 
 /* The thread's id in the name of a rollout, and the file's own: ...-<thread>.jsonl,

@@ -2,7 +2,7 @@
  *
  * One stream of events, whatever wrote it. An event says what stood there and nothing about what it
  * means: that a line was meta, of a side chain or a summary of a compaction is kept as a flag, and
- * whoever reads decides. Text stays as it lies in the file (escaped, in pieces) until somebody
+ * whoever reads decides. Text stays as it is in the file (escaped, in pieces) until somebody
  * asks: most of a transcript is tool results that most readers never look at.
  *
  * An Event and all it points to is gone when the callback returns. */
@@ -90,7 +90,7 @@ typedef struct Event {
     EventText text;
     Str name;      /* of the tool, cleaned; skill targets stay in arguments */
     Str id;        /* pairs a call with its result; may be empty */
-    Str arguments; /* JSON text of an object, as it lies there; empty: none */
+    Str arguments; /* JSON text of an object, as it is in the file; empty: none */
     int64_t exit_code;
     SessionFacts facts; /* EVENT_SESSION */
     EventUsage usage;   /* EVENT_USAGE: what is new */

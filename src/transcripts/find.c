@@ -136,7 +136,7 @@ static TranscriptFile file_of(const WalkedFile *w, int place)
 
 /* -- what is there twice -- */
 
-/* Of the same stem: the one that counts first. A thread of Codex goes on in the newest of its
+/* Of the same stem: the one that counts first. A thread of Codex continues in the newest of its
  * files. */
 static int by_stem(const void *left, const void *right)
 {
@@ -145,7 +145,7 @@ static int by_stem(const void *left, const void *right)
 
     if (order || (order = str_cmp(b->segment, a->segment)))
         return order;
-    /* Codex unpacks what it goes on with. */
+    /* Codex unpacks what it continues with. */
     if ((order = path_is_packed(a->path) - path_is_packed(b->path)))
         return order;
     if (a->size != b->size)

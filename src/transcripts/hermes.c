@@ -1,6 +1,6 @@
 /* Sessions of a Hermes-shaped home as the same events: one message is up to three of them.
  *
- * Text is taken as it stands in the database: a structured message (a list of parts) becomes the
+ * Text is taken as it is in the database: a structured message (a list of parts) becomes the
  * text of its parts. Rows that were rewound or compacted away are told, and flagged. */
 #include "store/session.h"
 #include "text/outcome.h"

@@ -358,8 +358,8 @@ static bool find_start(Run *run, int fd, const TranscriptFile *f, const Cursor *
     return true;
 }
 
-/* One of the files that this one goes on from. Its place in the stream is before what `shift` says
- * of the file itself. */
+/* One of the files that this one continues from. Its place in the stream is before what `shift`
+ * says of the file itself. */
 static bool read_part(Run *run, Arena *a, const CodexPart *part)
 {
     Window w = { .stop = part->end };

@@ -1,6 +1,6 @@
 /* One update: what is common to files and homes. A session's row, and all that listeners make of
  * its events, is one savepoint; a batch of sessions is one transaction. So whatever ends the run,
- * cursor and content stay of one mind, and the next run goes on behind the last batch. */
+ * cursor and content stay of one mind, and the next run continues behind the last batch. */
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/limits.h"

@@ -1,6 +1,6 @@
 /* Hermes-shaped homes. The database files' sizes and times say whether anything was written at all;
  * then the marks of the sessions' rows and the newest message say which sessions to look at, and
- * the proof of what was read whether to go on or to begin anew. */
+ * the proof of what was read whether to go on or to start again. */
 #include <sys/stat.h>
 
 #include "base/clock.h"
@@ -207,7 +207,7 @@ bool catalogue_read_once(Db *index, Arena *a, const Home *home, Rows *rows, Err 
     return true;
 }
 
-/* What is wholly elsewhere: with a gateway of Hermes, or without a message of its own. */
+/* What is wholly elsewhere: with a gateway of Hermes, or without its own message. */
 static bool find_elsewhere(HomeRun *run)
 {
     Arena *a = run->u->a;

@@ -138,7 +138,7 @@ static bool utter(Connection *c, Arena *a, const char *name, const Ask *ask, Sen
     return trouble == FAULT_NONE || connection_broken(&c->wire, trouble, ret, err);
 }
 
-/* A thread is a channel of its own: its number is the place's chat. */
+/* A thread is its own channel: its number is the place's chat. */
 static bool channel_path(Arena *a, const ChatAddress *at, const char *rest, Str *ret, Err *err)
 {
     Str id = at->thread_id.n ? at->thread_id : at->chat_id;

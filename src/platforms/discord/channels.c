@@ -1,6 +1,6 @@
 /* What is known of Discord's channels. A message names its channel and no more; whether that is a
- * thread, and of what, was said when the guild or the thread came up. After a restart that goes on
- * with the old session nobody says it again: then it is asked for, once. */
+ * thread, and of what, was said when the guild or the thread came up. After a restart that
+ * continues with the old session nobody says it again: then it is asked for, once. */
 #include <uthash.h>
 
 #include "base/limits.h"

@@ -3,7 +3,7 @@
  * beside it in the inbox, {"d": message, "channel": {type, guild_id, parent_id, name}}; of a
  * message that was fetched, not sent, the guild too, and
  * {"member": {roles}} of its author where that counts. Beside one that names roles lie those that
- * are ours. A thread is a chat of its own. */
+ * are ours. A thread is its own chat. */
 #include "base/limits.h"
 #include "platforms/attached.h"
 

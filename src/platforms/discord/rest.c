@@ -1,7 +1,7 @@
 /* Discord's REST calls and its rules for callers. A route is a method and a path in which only the
  * first number counts; answers say which bucket the route draws from and how much is left in it,
  * and several routes may share one. Short waits are waited out here, longer ones are the caller's.
- * Who goes on asking with a bad token, or where it is forbidden, is locked out by Discord as a
+ * Who continues asking with a bad token, or where it is forbidden, is locked out by Discord as a
  * whole: so neither is asked again. */
 #include <stdio.h>
 

@@ -67,7 +67,7 @@ static bool find(Connection *c, Arena *a, Str channel, Str thread, Str key, Str 
     return true;
 }
 
-/* A user's name stands for the private chat with them. */
+/* A user's name represents the private chat with them. */
 static bool channel_of(Connection *c, Arena *a, Str chat_id, Str *ret, Err *err)
 {
     Field fields[] = { { "users", chat_id }, { NULL, STR_NONE } };

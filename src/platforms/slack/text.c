@@ -25,7 +25,7 @@ typedef struct Writer {
     int source_line;     /* counted from 1 */
     int last_line;       /* of the block that was written last; 0: none yet */
     bool last_is_quoted; /* that block is in a quote */
-    bool after_marker;   /* the next block begins behind "• ", and not on a line of its own */
+    bool after_marker;   /* the next block begins behind "• ", and not on its own line */
     int quotes;
     MarkdownLists lists;
     cmark_node *table;     /* the one whose rows were written already */

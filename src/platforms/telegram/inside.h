@@ -1,4 +1,4 @@
-/* inside.h - what the files of Telegram's connection share; nobody else includes it.
+/* inside.h - what the files of Telegram's connection share; no other file includes it.
  *
  * call.c makes one call of the Bot API and says what became of it, send.c has everything that
  * goes out, connection.c listens. */

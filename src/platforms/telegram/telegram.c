@@ -221,7 +221,7 @@ static const PyValue *worded(const PyValue *m, const PyValue *album)
 }
 
 /* A message without words and files (somebody joined, a topic was opened, a sticker) is none; nor
- * is a changed one, which comes under a name of its own. */
+ * is a changed one, which comes under its own name. */
 static bool telegram_parse(Arena *a, Str update, const Identity *me, Inbound *ret, bool *ret_is,
                            Err *err)
 {

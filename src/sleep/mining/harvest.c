@@ -11,7 +11,7 @@
 
 enum { TRACE_BYTES = 8 << 20, COMMIT_EVERY = 200 };
 
-/* The rules by which a trace is made; another number, and all are made anew. */
+/* The rules by which a trace is made; another number, and all are rebuilt. */
 #define TRACE_VERSION 5
 
 typedef struct Harvester {
@@ -363,7 +363,7 @@ static size_t count_parts(Harvester *h, const Home *home, const Ids *ids)
     return parts;
 }
 
-/* Traces that a conversation continues, with a trace of its own. */
+/* Traces that a conversation continues, with its own trace. */
 static size_t count_continued(Harvester *h, Str data, const Ids *ids)
 {
     size_t n, continued = 0;

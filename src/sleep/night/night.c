@@ -267,7 +267,7 @@ static bool sleep_through(Night *w, NightDone *ret, Err *err)
     return save_state(w, err);
 }
 
-/* For the run that goes on, and for its report. What cannot be written down was at least said. */
+/* For the run that continues, and for its report. What cannot be written down was at least said. */
 static void note_failure(Night *w, const Err *err)
 {
     Err ignored;

@@ -73,7 +73,7 @@ MUST_CHECK bool schedule_due(Arena *a, const SleepHome *home, Str project, doubl
 
 /* -- For the files of this room -- */
 
-/* 64 digits that stand for the project in names and marks. */
+/* 64 digits that represent the project in names and marks. */
 Str schedule_key(Arena *a, Str project);
 
 MUST_CHECK bool cron_text(Arena *a, const SleepHome *home, const ScheduleSpec *spec, Str *ret_line,
