@@ -215,11 +215,13 @@ static size_t put_unit(char *out, const char *p, size_t n, const char *end)
 
 Str json_unescape(Arena *a, Str raw)
 {
-    const char *p = raw.p, *end = raw.p + raw.n;
+    const char *p, *end;
     char *out, *to;
 
     if (!raw.n || !memchr(raw.p, '\\', raw.n))
         return raw;
+    p = raw.p;
+    end = p + raw.n;
     out = to = arena_bytes(a, raw.n);
     while (p < end) {
         const char *slash = memchr(p, '\\', (size_t)(end - p));

@@ -398,7 +398,7 @@ static bool read_document(Reader *r, PyValue *ret)
 
 bool pyjson_read(Arena *a, Str text, PyValue *ret)
 {
-    Reader r = { .p = text.p, .end = text.p + text.n, .arena = a };
+    Reader r = { .p = text.p, .end = text.n ? text.p + text.n : text.p, .arena = a };
     PyValue v = { 0 };
 
     if (text.n > LIMIT_JSON_BYTES || !read_document(&r, &v))
@@ -410,11 +410,15 @@ bool pyjson_read(Arena *a, Str text, PyValue *ret)
 JsonFault json_locate(Str text)
 {
     AUTO(Arena) *a = arena_new();
-    Reader r = { .p = text.p, .end = text.p + text.n, .arena = a, .strict = true };
+    Reader r = { .arena = a, .strict = true };
     JsonFault f = { .line = 1, .column = 1 };
     size_t valid = utf8_valid_prefix(text);
     PyValue ignored = { 0 };
 
+    if (!text.n)
+        text = STR(""); /* NULL has no end */
+    r.p = text.p;
+    r.end = text.p + text.n;
     if (read_document(&r, &ignored))
         r.fault = r.end;
     if (valid < (size_t)(r.fault - text.p)) {
@@ -439,7 +443,7 @@ JsonDoc *json_parse_mended(Arena *a, Str text)
 {
     AUTO_BUF mended = BUF(LIMIT_JSON_BYTES);
     JsonWriter w = JSON_WRITER(&mended, 0);
-    Reader r = { .p = text.p, .end = text.p + text.n, .arena = a, .mend = true };
+    Reader r = { .p = text.p, .end = text.n ? text.p + text.n : text.p, .arena = a, .mend = true };
     Err ignored;
     JsonDoc *doc = json_parse(text, &ignored);
     PyValue v = { 0 };
