@@ -153,7 +153,12 @@ void db_forget_statements(Db *db)
     HASH_ITER(hh, db->kept, rows, next)
     {
         HASH_DEL(db->kept, rows);
-        rows_free(rows);
+        /* Rows whose scope ends after that of the handle are freed by db_rows_done: SQLite keeps a
+         * closed handle until its last statement is gone. */
+        if (rows->in_use)
+            rows->sql = NULL;
+        else
+            rows_free(rows);
     }
 }
 

@@ -136,9 +136,24 @@ static void one_in_memory_leaves_no_file(void **state)
     assert_int_not_equal(access(":memory:", F_OK), 0);
 }
 
+/* Where both are freed at the end of a scope, the order of their declarations decides. */
+static void rows_may_outlive_their_handle(void **state)
+{
+    Err err;
+    AUTO(DbRows) *kept = NULL, *once = NULL;
+    AUTO(Db) *db = db_open_own(":memory:", false, &err);
+    bool row;
+
+    (void)state;
+    assert_true(db_query(db, &kept, &err, "SELECT 1 UNION SELECT 2") && db_row(kept, &row, &err));
+    assert_true(db_query_once(db, &once, &err, "SELECT 3") && db_row(once, &row, &err));
+    db = db_close(db);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(rows_may_outlive_their_handle),
         cmocka_unit_test(databases_of_many_threads_are_ours_alone),
         cmocka_unit_test(its_log_is_ours_alone_too),
         cmocka_unit_test(one_in_memory_leaves_no_file),
